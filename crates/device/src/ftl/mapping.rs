@@ -285,10 +285,11 @@ impl Mapping {
         debug_assert_eq!(self.map.get(lpn.0), FIRST_BUFFERED + slot_in_buffer);
         let old = std::mem::replace(&mut self.shadows[slot_in_buffer as usize], NONE);
         self.map.set(lpn.0, to.0);
+        let mut reverse = self.reverse.slice_mut();
         if old != NONE {
-            self.reverse.set(old, NONE);
+            reverse.set(old, NONE);
         }
-        self.reverse.set(to.0, lpn.0);
+        reverse.set(to.0, lpn.0);
         slot(old)
     }
 
@@ -327,35 +328,40 @@ impl Mapping {
     /// shadow moves.
     #[inline(always)]
     pub(super) fn move_slot(&mut self, from: Ppn, to: Ppn) -> Lpn {
-        let lpn = Lpn(self.reverse.replace(from.0, NONE));
-        self.lead_on(lpn, from, to);
+        let lpn = Lpn(self.reverse.get(from.0));
+        self.move_slots(&[from.0], to, |_, _| ());
         lpn
     }
 
-    /// What led to a unit's old slot leads to its new one, and back.
+    /// As [`Mapping::move_slot`], of a unit that the map is known to lead to.
     #[inline(always)]
-    fn lead_on(&mut self, lpn: Lpn, from: Ppn, to: Ppn) {
-        self.reverse.set(to.0, lpn.0);
-        let entry = self.map.get(lpn.0);
-        if entry == from.0 {
-            self.map.set(lpn.0, to.0);
-        } else {
-            self.shadows[(entry - FIRST_BUFFERED) as usize] = to.0;
-        }
+    pub(super) fn move_flash_unit(&mut self, lpn: Lpn, from: Ppn, to: Ppn) {
+        debug_assert!(self.leads_to(lpn, from) && self.owner(from) == Some(lpn), "the map leads there and back");
+        self.map.set(lpn.0, to.0);
+        let mut reverse = self.reverse.slice_mut();
+        reverse.set(from.0, NONE);
+        reverse.set(to.0, lpn.0);
     }
 
     /// As [`Mapping::move_slot`], of the units in those slots that are valid, to slots one behind the other; tells from
     /// where to where each goes, and returns how many they are.
     #[inline(always)]
     pub(super) fn move_slots(&mut self, slots: &[u32], to: Ppn, mut moves: impl FnMut(Ppn, Ppn)) -> u32 {
+        let (mut map, mut reverse) = (self.map.slice_mut(), self.reverse.slice_mut());
         let mut next = to;
         for from in slots.iter().copied().map(Ppn) {
-            let lpn = self.reverse.replace(from.0, NONE);
-            if lpn != NONE {
-                self.lead_on(Lpn(lpn), from, next);
-                moves(from, next);
-                next.0 += 1;
+            let lpn = reverse.replace(from.0, NONE);
+            if lpn == NONE {
+                continue;
             }
+            reverse.set(next.0, lpn);
+            // In the buffer it stays where it is, and its flash copy moves.
+            match map.get(lpn) {
+                entry if entry == from.0 => map.set(lpn, next.0),
+                entry => self.shadows[(entry - FIRST_BUFFERED) as usize] = next.0,
+            }
+            moves(from, next);
+            next.0 += 1;
         }
         next.0 - to.0
     }

@@ -84,15 +84,19 @@ impl<C: Contents> Ftl<C> {
         }
         let (victim, block, to) = (job.victim(), frontier.block(), frontier.take_row(&self.geometry));
         job.held = NONE;
-        self.mapping.move_slot(Ppn(from), to);
-        self.count_collected(counter, 1);
+        self.mapping.move_flash_unit(Lpn(lpn), Ppn(from), to);
+        self.blocks.groups.remove_units_at(counter, 1);
+        self.counters.gc_pages_moved += 1;
+        self.counters.nand_pages_written += 1;
         let row = Row { block, slots: to.0..to.0 + 1 };
         let (mut programmed, outcome) = self.flash.program(die, row, 1, &mut self.counters);
-        if outcome.is_err() {
+        let next = if outcome.is_ok() {
+            state.next_source(&self.mapping, MOVES_AHEAD, false)
+        } else {
             let slot = self.geometry.slot(to);
             programmed += self.replace_row(die, die, purpose, block, slot..slot + 1);
-        }
-        let next = self.dies[usize::from(die.0)].next_source(&self.mapping, MOVES_AHEAD, false);
+            self.dies[usize::from(die.0)].next_source(&self.mapping, MOVES_AHEAD, false)
+        };
         let Some(ppn) = next else { return Some((programmed, None)) };
         let outcome = self.flash.read(victim, &mut self.counters);
         let array = self.flash.array.native_read_time(self.geometry.slot(ppn));
@@ -128,10 +132,10 @@ impl<C: Contents> Ftl<C> {
         let padding = units_per_row - moved;
         if padding > 0 {
             self.blocks.groups.skip_valid(self.blocks.group_of(block), padding);
+            self.counters.padding_pages_written += u64::from(padding);
         }
         self.counters.gc_pages_moved += u64::from(moved);
         self.counters.nand_pages_written += u64::from(units_per_row);
-        self.counters.padding_pages_written += u64::from(padding);
         let row = Row { block, slots: to.0..to.0 + moved };
         let (mut programmed, outcome) = self.flash.program(die, row, 1, &mut self.counters);
         if outcome.is_err() {

@@ -12,50 +12,50 @@ const NONE: u32 = u32::MAX;
 /// Blocks by the die that programs the row.
 #[derive(Clone, Debug)]
 pub struct Superseded {
-    /// The last block of each die's row: side by side, so that all are looked through at once.
-    last: Vec<u32>,
-    /// Those before it; kept only where a row may have several units.
-    before: Vec<Vec<u32>>,
+    /// The block of each die's row of one unit: side by side, so that all are looked through at once.
+    only: Vec<u32>,
+    /// Those of each die's row, where a row may have several units.
+    rows: Vec<Vec<u32>>,
 }
 
 impl Superseded {
     /// No row is under way on any of these dies.
     pub fn new(dies: u32, one_unit_rows: bool) -> Superseded {
-        let before = if one_unit_rows { Vec::new() } else { vec![Vec::new(); dies as usize] };
-        Superseded { last: vec![NONE; dies as usize], before }
+        let dies = dies as usize;
+        match one_unit_rows {
+            true => Superseded { only: vec![NONE; dies], rows: Vec::new() },
+            false => Superseded { only: Vec::new(), rows: vec![Vec::new(); dies] },
+        }
     }
 
     /// A die's row supersedes a unit of this block.
     #[inline(always)]
     pub fn add(&mut self, die: DieId, block: BlockId) {
-        let last = std::mem::replace(&mut self.last[usize::from(die.0)], block.0);
-        if let Some(before) = self.before.get_mut(usize::from(die.0))
-            && last != NONE
-            && last != block.0
-        {
-            before.push(last);
+        match self.rows.get_mut(usize::from(die.0)) {
+            Some(row) => row.push(block.0),
+            None => self.add_only(die, block),
         }
     }
 
-    /// As [`Superseded::add`], of a row of one unit, before any other.
+    /// As [`Superseded::add`], where a row is one unit.
     #[inline(always)]
     pub fn add_only(&mut self, die: DieId, block: BlockId) {
-        self.last[usize::from(die.0)] = block.0;
+        self.only[usize::from(die.0)] = block.0;
     }
 
     /// A die's row is programmed.
     #[inline(always)]
     pub fn end(&mut self, die: DieId) {
-        self.last[usize::from(die.0)] = NONE;
-        if let Some(before) = self.before.get_mut(usize::from(die.0)) {
-            before.clear();
+        match self.rows.get_mut(usize::from(die.0)) {
+            Some(row) => row.clear(),
+            None => self.only[usize::from(die.0)] = NONE,
         }
     }
 
     /// Some row under way supersedes a unit of this block.
     #[inline]
     pub fn holds(&self, block: BlockId) -> bool {
-        self.last.contains(&block.0) || self.before.iter().any(|blocks| blocks.contains(&block.0))
+        self.only.contains(&block.0) || self.rows.iter().any(|blocks| blocks.contains(&block.0))
     }
 }
 

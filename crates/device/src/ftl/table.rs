@@ -58,6 +58,12 @@ impl Table {
         !std::mem::replace(&mut self.inverted[index as usize], !value)
     }
 
+    /// All entries, to be set: where they lie is looked up once for many.
+    #[inline(always)]
+    pub fn slice_mut(&mut self) -> Slice<'_> {
+        Slice(&mut self.inverted)
+    }
+
     /// Makes the entries of a range, which lies in the table, [`NONE`].
     pub fn forget(&mut self, range: Range<u32>) {
         self.inverted[range.start as usize..range.end as usize].fill(!NONE);
@@ -90,6 +96,29 @@ impl Table {
     #[inline]
     pub fn prefetch(&self, index: u32) {
         prefetch(&self.inverted, index as usize);
+    }
+}
+
+/// The entries of a table.
+pub struct Slice<'a>(&'a mut [u32]);
+
+impl Slice<'_> {
+    /// As [`Table::get`].
+    #[inline(always)]
+    pub fn get(&self, index: u32) -> u32 {
+        !self.0[index as usize]
+    }
+
+    /// As [`Table::set`].
+    #[inline(always)]
+    pub fn set(&mut self, index: u32, value: u32) {
+        self.0[index as usize] = !value;
+    }
+
+    /// As [`Table::replace`].
+    #[inline(always)]
+    pub fn replace(&mut self, index: u32, value: u32) -> u32 {
+        !std::mem::replace(&mut self.0[index as usize], !value)
     }
 }
 

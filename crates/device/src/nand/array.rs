@@ -9,7 +9,7 @@
 use crate::config::nand::{NandConfig, ReliabilityConfig};
 use crate::nand::geometry::Geometry;
 use crate::nand::reliability::{ReadOutcome, failure_probability, raw_bit_error_rate};
-use crate::sim::random::{Purpose, Stream};
+use crate::sim::random::{Chance, Purpose, Stream};
 use crate::units::{BlockId, Nanos};
 use serde::{Deserialize, Serialize};
 use std::mem::offset_of;
@@ -61,7 +61,7 @@ struct Times {
     erase: Nanos,
     erase_growth: f64,
     erase_limit: Option<Nanos>,
-    program_fail_share: f64,
+    program_fails: Chance,
     reliability: Option<ReliabilityConfig>,
 }
 
@@ -136,7 +136,7 @@ impl Array {
             erase: nand.erase_us.0,
             erase_growth: nand.erase_growth,
             erase_limit: nand.erase_limit_us.map(|limit| limit.0),
-            program_fail_share: reliability.program_fail_share,
+            program_fails: Chance::new(reliability.program_fail_share),
             reliability: Some(reliability.clone()),
         };
         self.has_errors = raw_bit_error_rate(reliability, 1.0, 1_000_000) > 0.0;
@@ -149,10 +149,10 @@ impl Array {
         if self.has_slc && self.blocks[block.0 as usize].slc {
             return Nanos(self.times.slc_read.0 * u64::from(rows));
         }
-        match (self.times.read.only, rows) {
-            (Some(time), 1) => time,
-            _ => (row..row + rows).fold(Nanos::ZERO, |sum, row| sum + self.times.read.of(row)),
+        if rows == 1 {
+            return self.times.read.of(row);
         }
+        (row..row + rows).fold(Nanos::ZERO, |sum, row| sum + self.times.read.of(row))
     }
 
     /// tR of a row with its bits a cell.
@@ -184,7 +184,8 @@ impl Array {
         for row in first + 1..first + count {
             time += self.program_time(slc, row);
         }
-        (time, if self.times.program_fail_share > 0.0 { self.draw_program_failure() } else { Ok(()) })
+        let fails = self.times.program_fails.is_possible() && self.errors.happens(self.times.program_fails);
+        (time, if fails { Err(Failed) } else { Ok(()) })
     }
 
     /// The least array time of a move: tPROG and tR of the fastest rows.
@@ -223,12 +224,7 @@ impl Array {
 
     /// Neither a program nor a read can go wrong.
     pub fn is_reliable(&self) -> bool {
-        !self.has_errors && self.times.program_fail_share == 0.0
-    }
-
-    #[cold]
-    fn draw_program_failure(&mut self) -> Result<(), Failed> {
-        if self.errors.unit() < self.times.program_fail_share { Err(Failed) } else { Ok(()) }
+        !self.has_errors && !self.times.program_fails.is_possible()
     }
 
     /// Erases a block; `slc` decides how it is programmed next. Returns the array time.

@@ -38,7 +38,9 @@ impl<C: Contents> Flash<C> {
         let block = row.block;
         self.contents.program_begins(by, row);
         let (time, outcome) = self.array.program(block, rows);
-        counters.program_failures += u64::from(outcome.is_err());
+        if outcome.is_err() {
+            counters.program_failures += 1;
+        }
         (time, outcome)
     }
 

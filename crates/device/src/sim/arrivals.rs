@@ -6,14 +6,14 @@
 use crate::units::Nanos;
 use std::collections::VecDeque;
 
-/// `N` queues, and the earliest of their first entries.
+/// `N` queues, and the time of the earliest of their first entries.
 #[derive(Clone, Debug)]
 pub struct Arrivals<const N: usize> {
     /// The first entry's time, [`Nanos::NEVER`] where a queue is empty.
     times: [Nanos; N],
     numbers: [u32; N],
     behind: [VecDeque<(Nanos, u32)>; N],
-    next: (Nanos, usize),
+    next: Nanos,
     /// Entries in all queues.
     count: usize,
 }
@@ -24,7 +24,7 @@ impl<const N: usize> Default for Arrivals<N> {
             times: [Nanos::NEVER; N],
             numbers: [0; N],
             behind: [const { VecDeque::new() }; N],
-            next: (Nanos::NEVER, 0),
+            next: Nanos::NEVER,
             count: 0,
         }
     }
@@ -40,9 +40,7 @@ impl<const N: usize> Arrivals<N> {
             return self.behind[queue].push_back((time, number));
         }
         (self.times[queue], self.numbers[queue]) = (time, number);
-        if time < self.next.0 || time == self.next.0 && queue < self.next.1 {
-            self.next = (time, queue);
-        }
+        self.next = self.next.min(time);
     }
 
     /// Takes the first number of a queue that is not empty.
@@ -51,7 +49,7 @@ impl<const N: usize> Arrivals<N> {
         let number = self.numbers[queue];
         self.count -= 1;
         if self.count == 0 {
-            (self.times[queue], self.next.0) = (Nanos::NEVER, Nanos::NEVER);
+            (self.times[queue], self.next) = (Nanos::NEVER, Nanos::NEVER);
             return number;
         }
         (self.times[queue], self.numbers[queue]) = self.behind[queue].pop_front().unwrap_or((Nanos::NEVER, 0));
@@ -85,20 +83,24 @@ impl<const N: usize> Arrivals<N> {
         self.choose_next();
     }
 
-    /// The earliest entry's time and queue, the lowest of equals; [`Nanos::NEVER`] where all are empty.
+    /// The earliest entry's time; [`Nanos::NEVER`] where all are empty.
     #[inline(always)]
-    pub fn next(&self) -> (Nanos, usize) {
+    pub fn next(&self) -> Nanos {
         self.next
+    }
+
+    /// The earliest entry, where there is one, is in this queue; perhaps in others, too.
+    #[inline(always)]
+    pub fn is_next(&self, queue: usize) -> bool {
+        self.times[queue] == self.next
     }
 
     #[inline(always)]
     fn choose_next(&mut self) {
         // A loop, which is unrolled; a fold is a call.
-        let mut next = (self.times[0], 0);
+        let mut next = self.times[0];
         for queue in 1..N {
-            if self.times[queue] < next.0 {
-                next = (self.times[queue], queue);
-            }
+            next = next.min(self.times[queue]);
         }
         self.next = next;
     }
@@ -116,7 +118,8 @@ mod test {
             arrivals.push(queue, Nanos(time), number);
         }
         let served: Vec<(u64, u32)> = std::iter::from_fn(|| {
-            let (time, queue) = arrivals.next();
+            let time = arrivals.next();
+            let queue = (0..3).find(|queue| arrivals.is_next(*queue))?;
             (time != Nanos::NEVER).then(|| (time.0, arrivals.pop(queue)))
         })
         .collect();
@@ -124,7 +127,7 @@ mod test {
         arrivals.push(1, Nanos(3), 6);
         arrivals.push(1, Nanos(4), 7);
         arrivals.clear(1);
-        assert_eq!(arrivals.next().0, Nanos::NEVER);
+        assert_eq!(arrivals.next(), Nanos::NEVER);
     }
 
     /// A queue of one entry at most has the one that was set last.
@@ -134,11 +137,11 @@ mod test {
         arrivals.push(0, Nanos(5), 1);
         [9, 3].iter().for_each(|time| arrivals.set(1, Nanos(*time), 2));
         arrivals.bring_forward(1, Nanos(4));
-        assert_eq!((arrivals.next(), arrivals.pop(1)), ((Nanos(3), 1), 2));
+        assert_eq!((arrivals.next(), arrivals.is_next(0), arrivals.pop(1)), (Nanos(3), false, 2));
         [9, 7].iter().for_each(|time| arrivals.bring_forward(1, Nanos(*time)));
-        assert_eq!((arrivals.next(), arrivals.pop(0), arrivals.next().0), ((Nanos(5), 0), 1, Nanos(7)));
+        assert_eq!((arrivals.next(), arrivals.pop(0), arrivals.next()), (Nanos(5), 1, Nanos(7)));
         arrivals.push(0, Nanos(5), 1);
         arrivals.set(1, Nanos::NEVER, 0);
-        assert_eq!((arrivals.pop(0), arrivals.next().0), (1, Nanos::NEVER));
+        assert_eq!((arrivals.pop(0), arrivals.next()), (1, Nanos::NEVER));
     }
 }

@@ -16,7 +16,7 @@ const TIME_SHIFT: u32 = SLOT_BITS + KIND_BITS;
 /// Slots at most: a drive has 1024 dies at most.
 const MOST_SLOTS: usize = 1 << SLOT_BITS;
 /// Levels of the tree at least.
-const LEAST_LEVELS: u32 = 5;
+const LEAST_LEVELS: u32 = 3;
 /// The node of no event, later than all.
 const NOTHING: u64 = u64::MAX;
 /// The distance from the origin that no event can have.

@@ -26,6 +26,23 @@ pub enum Purpose {
     Faults = 8,
 }
 
+/// A probability, as what a draw of 53 bits stays below: compared without a conversion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Chance(u64);
+
+impl Chance {
+    /// Of this probability, to 2⁻⁵³: what [`Stream::unit`] below it would be.
+    pub fn new(probability: f64) -> Chance {
+        Chance((probability * (1u64 << 53) as f64).ceil() as u64)
+    }
+
+    /// It may come about.
+    #[inline(always)]
+    pub fn is_possible(self) -> bool {
+        self.0 > 0
+    }
+}
+
 /// A stream of random numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Stream(Xoshiro256PlusPlus);
@@ -55,6 +72,12 @@ impl Stream {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
+    /// What has this chance comes about.
+    #[inline(always)]
+    pub fn happens(&mut self, chance: Chance) -> bool {
+        self.0.next_u64() >> 11 < chance.0
+    }
+
     /// A draw from the exponential distribution of mean 1 (by inversion).
     pub fn exponential(&mut self) -> f64 {
         -libm::log1p(-self.unit())
@@ -80,6 +103,21 @@ mod test {
         (0..200).for_each(|_| seen[victim.below(7) as usize] = true);
         assert!(seen.iter().all(|&hit| hit));
         assert_ne!(victim.unit(), errors.unit());
+    }
+
+    /// A chance comes about where a draw lies below it, to the last bit.
+    #[test]
+    fn a_chance_is_a_draw_below_it() {
+        let mut stream = Stream::new(3, Purpose::Errors);
+        for _ in 0..1000 {
+            let drawn = stream.clone().unit();
+            let above = f64::from_bits(drawn.to_bits() + 1);
+            let chances = [0.0, drawn, above, 0.5, 1.0];
+            let happens = chances.map(|chance| stream.clone().happens(Chance::new(chance)));
+            assert_eq!(happens, chances.map(|chance| drawn < chance));
+            stream.unit();
+        }
+        assert!(!Chance::new(0.0).is_possible() && Chance::new(f64::MIN_POSITIVE).is_possible());
     }
 
     /// The normal draw has mean 0 and variance 1 within three standard errors.

@@ -58,24 +58,51 @@ impl<C: Contents> Ssd<C> {
         time
     }
 
-    /// The time of the first of a queue of arrivals has come.
+    /// The time of the earliest arrival has come; of several at once, that of the first queue in order.
     #[inline(always)]
-    pub(super) fn arrival_event(&mut self, arrival: usize, done: &mut Vec<Completion>) {
-        const COMMAND: usize = Arrival::Command as usize;
-        const DATA_IN: usize = Arrival::DataIn as usize;
-        const DATA_OUT: usize = Arrival::DataOut as usize;
-        const END: usize = Arrival::End as usize;
-        let number = self.arrivals.pop(arrival);
-        match arrival {
-            COMMAND => self.begin(number, done),
-            DATA_IN => self.take_write(number, done),
-            DATA_OUT => self.part_done(number, done),
-            END => self.end_next(done),
-            _ => self.idle_event(),
+    pub(super) fn arrival_event(&mut self, done: &mut Vec<Completion>) {
+        if let Some(number) = self.arrived(Arrival::Command) {
+            if !self.begins_write(number) {
+                self.begin(number, done);
+            }
+        } else if let Some(number) = self.arrived(Arrival::DataIn) {
+            self.take_write(number, done);
+        } else if let Some(number) = self.arrived(Arrival::DataOut) {
+            self.part_done(number, done);
+        } else if self.arrived(Arrival::Idle).is_some() {
+            self.idle_event();
+        } else {
+            self.arrivals.pop(Arrival::End as usize);
+            self.end_next(done);
         }
     }
 
-    /// A command has had its controller time.
+    /// Takes the first number of a queue of arrivals, where its time has come.
+    #[inline(always)]
+    fn arrived(&mut self, arrival: Arrival) -> Option<u32> {
+        self.arrivals.is_next(arrival as usize).then(|| self.arrivals.pop(arrival as usize))
+    }
+
+    /// A command has had its controller time, and is a write whose data may cross: false, with nothing changed, where it
+    /// is not.
+    #[inline(always)]
+    fn begins_write(&mut self, number: u32) -> bool {
+        let request = self.commands.get(number).request;
+        if request.operation != Operation::Write || self.shape.is_out_of_range(&request) {
+            return false;
+        }
+        let bytes = self.bytes_of(&request);
+        let time = self.link_time(bytes);
+        let crossed = self.link.cross_in(self.now, time);
+        let taken = match &mut self.link.pace {
+            Some(pace) => pace.admit(crossed, bytes, self.ftl.is_short_of_blocks()),
+            None => crossed,
+        };
+        self.arrivals.push(Arrival::DataIn as usize, taken, number);
+        true
+    }
+
+    /// Any other command has had its controller time.
     #[inline(never)]
     fn begin(&mut self, number: u32, done: &mut Vec<Completion>) {
         let request = self.commands.get(number).request;
@@ -84,16 +111,7 @@ impl<C: Contents> Ssd<C> {
         }
         match request.operation {
             Operation::Read => self.look_up(number),
-            Operation::Write => {
-                let bytes = self.bytes_of(&request);
-                let time = self.link_time(bytes);
-                let crossed = self.link.cross_in(self.now, time);
-                let taken = match &mut self.link.pace {
-                    Some(pace) => pace.admit(crossed, bytes, self.ftl.is_short_of_blocks()),
-                    None => crossed,
-                };
-                self.arrivals.push(Arrival::DataIn as usize, taken, number);
-            }
+            Operation::Write => unreachable!("a write in range has begun"),
             Operation::Trim => self.begin_trim(number, &request, done),
             Operation::WriteZeroes => self.take_write(number, done),
             Operation::Flush => self.begin_flush(number, false, done),
@@ -136,7 +154,13 @@ impl<C: Contents> Ssd<C> {
     #[inline(never)]
     fn end_next(&mut self, done: &mut Vec<Completion>) {
         if let Some(number) = self.commands.take_next_end() {
-            self.end(number, self.commands.get(number).status, done);
+            let status = self.commands.get(number).status;
+            if self.commands.none_waits() {
+                let command = self.commands.end_plainly(number);
+                self.answer(&command, status, done);
+            } else {
+                self.end(number, status, done);
+            }
         }
         // The queue of ends has one entry, the earliest: commands overtake each other in their latency.
         self.arrivals.set(Arrival::End as usize, self.commands.next_end().unwrap_or(Nanos::NEVER), 0);
@@ -145,10 +169,6 @@ impl<C: Contents> Ssd<C> {
     /// A command ends, and those that were held back behind it may start.
     #[inline(never)]
     pub(super) fn end(&mut self, number: u32, status: Status, done: &mut Vec<Completion>) {
-        if self.commands.none_waits() {
-            let command = self.commands.end_plainly(number);
-            return self.answer(&command, status, done);
-        }
         let command = self.commands.end(number);
         self.answer(&command, status, done);
         self.issue_held();

@@ -99,9 +99,8 @@ impl<C: Contents> Ssd<C> {
     /// Brings a channel up to date before somebody takes it.
     #[inline(always)]
     pub(super) fn catch_up_for(&mut self, die: usize) {
-        let channel = self.dies.channel_of(die);
-        if self.dies.runs.any_on(channel) {
-            self.catch_up(channel);
+        if self.dies.runs.any() && self.dies.runs.any_on(self.dies.channel_of(die)) {
+            self.catch_up(self.dies.channel_of(die));
         }
     }
 

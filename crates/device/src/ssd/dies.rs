@@ -194,12 +194,34 @@ impl Dies {
         self.calendar.schedule(loaded + programmed, Event { slot: die, kind: Activity::Writing as u8 });
     }
 
-    /// A die begins something at `now` that ends at `until`, when the calendar tells of it.
+    /// A die that has gathered a row takes its channel at `now`, or as soon as it is free, for so long, and programs the
+    /// row. True where reads wait for it.
+    #[inline(always)]
+    pub fn move_row(&mut self, die: usize, now: Nanos, load: Nanos, programmed: Nanos) -> bool {
+        let state = &mut self.dies[die];
+        (state.began, state.activity) = (now, Activity::Moving);
+        let loaded = self.channels[state.channel as usize].reserve(now, load);
+        let has_reads = !state.reads.is_empty();
+        self.calendar.schedule(loaded + programmed, Event { slot: die, kind: Activity::Moving as u8 });
+        has_reads
+    }
+
+    /// A die has ended what it did, or its rest, and chooses what it does next.
+    #[inline(always)]
+    pub fn choose(&mut self, die: usize) {
+        let state = &mut self.dies[die];
+        if state.activity == Activity::Idle {
+            self.ring.employ(die);
+        }
+        state.activity = Activity::Choosing;
+    }
+
+    /// A die that does not rest begins something at `now` that ends at `until`, when the calendar tells of it.
     #[inline(always)]
     pub fn begin(&mut self, die: usize, activity: Activity, now: Nanos, until: Nanos) {
         let state = &mut self.dies[die];
+        debug_assert!(state.activity != Activity::Idle, "a die that rests chooses first");
         (state.began, state.activity) = (now, activity);
-        self.ring.employ(die);
         self.calendar.schedule(until, Event { slot: die, kind: activity as u8 });
     }
 
@@ -393,6 +415,7 @@ mod test {
         let (mut dies, mut counters) = (dies(1, 1), Counters::default());
         dies.record(Nanos(0), Nanos(50));
         for (activity, began, ended) in [(Activity::Writing, 0, 40), (Activity::Erasing, 60, 90)] {
+            dies.choose(0);
             dies.begin(0, activity, Nanos(began), Nanos(ended));
             dies.end_span(0, activity, Nanos(ended), &mut counters);
         }

@@ -14,8 +14,7 @@ use crate::block::Operation;
 use crate::config::DriveConfig;
 use crate::sim::random::{Purpose, Stream};
 use crate::units::Nanos;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 
 /// Commands by the time at which they end.
 #[derive(Clone, Debug)]
@@ -25,8 +24,8 @@ pub struct Endings {
     /// Mean, in nanoseconds.
     jitter_ns: f64,
     draws: Stream,
-    /// Time and number of each command, the earliest first; at equal times the lowest number.
-    coming: BinaryHeap<Reverse<(Nanos, u32)>>,
+    /// When each command ends, and its number, in order.
+    coming: VecDeque<(Nanos, u32)>,
 }
 
 impl Endings {
@@ -42,29 +41,40 @@ impl Endings {
     }
 
     fn with(latencies: [Nanos; Operation::COUNT], jitter_ns: f64, seed: u64) -> Endings {
-        Endings { latencies, jitter_ns, draws: Stream::new(seed, Purpose::Latency), coming: BinaryHeap::new() }
+        Endings { latencies, jitter_ns, draws: Stream::new(seed, Purpose::Latency), coming: VecDeque::new() }
     }
 
     /// The work of a command is done: it ends then. None where it ends at once.
+    #[inline(always)]
     pub fn begin(&mut self, now: Nanos, operation: Operation, number: u32) -> Option<Nanos> {
         if !matches!(operation, Operation::Read | Operation::Write) {
             return None;
         }
         let jitter = if self.jitter_ns > 0.0 { self.draws.exponential() * self.jitter_ns } else { 0.0 };
-        // Rounded: `round` is a call where the processor need not have the instruction.
-        let latency = self.latencies[operation as usize] + Nanos((jitter + 0.5) as u64);
-        self.coming.push(Reverse((now + latency, number)));
+        // Rounded: `round` is a call where the processor need not have the instruction; it has one for signed numbers.
+        let latency = self.latencies[operation as usize] + Nanos((jitter + 0.5) as i64 as u64);
+        self.insert((now + latency, number));
         Some(now + latency)
+    }
+
+    /// Mostly what comes last ends last: jitter is small beside the time between two commands.
+    #[inline(always)]
+    fn insert(&mut self, ending: (Nanos, u32)) {
+        if self.coming.back().is_none_or(|last| *last < ending) {
+            return self.coming.push_back(ending);
+        }
+        let place = self.coming.partition_point(|other| *other < ending);
+        self.coming.insert(place, ending);
     }
 
     /// When the next one ends.
     pub fn next_time(&self) -> Option<Nanos> {
-        self.coming.peek().map(|Reverse((time, _))| *time)
+        self.coming.front().map(|(time, _)| *time)
     }
 
     /// Takes the next one.
     pub fn end_next(&mut self) -> Option<u32> {
-        self.coming.pop().map(|Reverse((_, number))| number)
+        self.coming.pop_front().map(|(_, number)| number)
     }
 
     /// All are forgotten.

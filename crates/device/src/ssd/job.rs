@@ -35,7 +35,7 @@ impl<C: Contents> Ssd<C> {
                 let array = self.gather(die, source);
                 self.dies.begin(die, Activity::Gathering, self.now, issued + array);
             }
-            Step::Program => self.program_move(die),
+            Step::Program => self.program_held(die),
             Step::Erase if self.ftl.erase_waits(id) => self.dies.wait(die),
             Step::Erase => {
                 let time = self.ftl.finish_job(id);
@@ -97,7 +97,12 @@ impl<C: Contents> Ssd<C> {
         if self.ftl.job_step_is_program(DieId(die as u16)) {
             return self.program_move(die);
         }
-        // More source rows: this one's data leaves the register first.
+        self.gather_on(die);
+    }
+
+    /// Reads one more source row: the data of the one before leaves the register first.
+    #[inline(never)]
+    fn gather_on(&mut self, die: usize) {
         let out = std::mem::take(&mut self.dies.get_mut(die).gathered_transfer);
         let mut free = self.now;
         if !self.shape.times.copyback {
@@ -109,11 +114,17 @@ impl<C: Contents> Ssd<C> {
                 let array = self.gather(die, source);
                 self.dies.begin(die, Activity::Gathering, self.now, free + array);
             }
-            _ => self.program_move(die),
+            _ => self.program_held(die),
         }
     }
 
-    #[inline]
+    /// As [`Ssd::program_move`], where that comes less often.
+    #[inline(never)]
+    fn program_held(&mut self, die: usize) {
+        self.program_move(die);
+    }
+
+    #[inline(always)]
     fn program_move(&mut self, die: usize) {
         let out = std::mem::take(&mut self.dies.get_mut(die).gathered_transfer);
         let (programmed, moved) = match self.ftl.move_row_on(DieId(die as u16)) {
@@ -126,6 +137,21 @@ impl<C: Contents> Ssd<C> {
         if moved == 0 && out == Nanos::ZERO {
             return self.dies.begin(die, Activity::Moving, self.now, self.now);
         }
+        if !self.shape.times.moves_at_once {
+            return self.program_move_otherwise(die, out, programmed, moved);
+        }
+        let data = out + self.shape.times.channel_row;
+        self.ftl.counters.channel_move_ns += data.0;
+        self.catch_up_for(die);
+        let load = data + self.shape.times.flash_command;
+        if self.dies.move_row(die, self.now, load, programmed) {
+            self.suspend(die);
+        }
+    }
+
+    /// As [`Ssd::program_move`], where a move may be fused with the sensing behind it, or programs wait.
+    #[inline(never)]
+    fn program_move_otherwise(&mut self, die: usize, out: Nanos, programmed: Nanos, moved: u32) {
         let loaded = self.load_move(die, out);
         if self.stages_moves() {
             self.dies.move_processor.take(die, self.now, moved);

@@ -240,7 +240,7 @@ impl<C: Contents> Ssd<C> {
     /// When something happens next. At equal times dies come before arrivals.
     #[inline]
     fn next_time(&self) -> Nanos {
-        Nanos(self.dies.calendar.first_time().0.min(self.arrivals.next().0.0))
+        Nanos(self.dies.calendar.first_time().0.min(self.arrivals.next().0))
     }
 
     /// Nothing happens any more until `to`, but for commands that can never be done.
@@ -285,15 +285,18 @@ impl<C: Contents> Device for Ssd<C> {
         self.commands.host_looks_at = Nanos(to.0.min(Nanos::NEVER.0 - 1));
         loop {
             let die_time = self.dies.calendar.first_time();
-            let (arrival_time, arrival) = self.arrivals.next();
-            if die_time.min(arrival_time) > self.commands.host_looks_at {
-                break;
-            }
+            let arrival_time = self.arrivals.next();
             if arrival_time < die_time {
+                if arrival_time > self.commands.host_looks_at {
+                    break;
+                }
                 self.now = arrival_time;
                 self.dies.runs.serve(MoveRuns::LAST);
-                self.arrival_event(arrival, done);
+                self.arrival_event(done);
             } else {
+                if die_time > self.commands.host_looks_at {
+                    break;
+                }
                 self.now = die_time;
                 let event = self.dies.calendar.first();
                 self.dies.runs.serve(event.slot);

@@ -6,6 +6,7 @@
 use crate::sim::slots::Slots;
 use crate::units::Lpn;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Who waits for a unit to be programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,10 +67,11 @@ impl<H: Copy> Pending<H> {
         self.units.iter()
     }
 
-    /// The unit before which so many come.
+    /// The units at these places, as far as there are so many.
     #[inline(always)]
-    pub fn get(&self, place: usize) -> Option<&Unit<H>> {
-        self.units.get(place)
+    pub fn range(&self, places: Range<usize>) -> impl Iterator<Item = &Unit<H>> {
+        let end = places.end.min(self.units.len());
+        self.units.range(places.start.min(end)..end)
     }
 
     /// The next unit.

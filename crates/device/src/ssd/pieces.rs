@@ -57,8 +57,11 @@ impl UnitSize {
     /// The unit that a request covers, if it covers one alone and all of it.
     #[inline]
     pub fn whole_unit(self, request: &Request) -> Option<Lpn> {
+        if request.sectors != self.sectors {
+            return None;
+        }
         let (unit, offset) = self.split(request.lba.0);
-        (offset == 0 && request.sectors == self.sectors).then_some(Lpn(unit as u32))
+        (offset == 0).then_some(Lpn(unit as u32))
     }
 
     /// The units that a request touches, in order.

@@ -140,7 +140,10 @@ impl<C: Contents> Ssd<C> {
             self.leave_run(die);
         }
         match self.dies.activity(die) {
-            Activity::Idle | Activity::Waiting | Activity::Held => self.sense(die, read, Nanos::ZERO),
+            Activity::Idle | Activity::Waiting | Activity::Held => {
+                self.dies.choose(die);
+                self.sense(die, read, Nanos::ZERO);
+            }
             Activity::Writing | Activity::Programming | Activity::Moving | Activity::MovingOn | Activity::Erasing => {
                 self.dies.get_mut(die).reads.push_back(read);
                 self.let_read_in(die);
@@ -193,6 +196,7 @@ impl<C: Contents> Ssd<C> {
     }
 
     /// A row is in the register: its data crosses the channel.
+    #[inline(never)]
     pub(super) fn sensed(&mut self, die: usize) {
         self.end_span(die);
         let (read, _) = self.dies.get(die).current.expect("a read is under way");

@@ -198,8 +198,7 @@ impl<C: Contents> Ssd<C> {
     #[inline(always)]
     fn prefetch_next_row(&self) {
         let units = self.ftl.geometry.units_per_row as usize;
-        for place in units..2 * units {
-            let Some(unit) = self.pending.get(place) else { return };
+        for unit in self.pending.range(units..2 * units) {
             match unit.owner {
                 Owner::Slot(slot) => self.ftl.mapping.prefetch_buffered(unit.lpn, slot),
                 _ => self.ftl.mapping.prefetch(unit.lpn),
@@ -295,13 +294,15 @@ impl<C: Contents> Ssd<C> {
     #[inline(always)]
     fn give_row_back(&mut self, die: usize) -> bool {
         let row = &mut self.dies.get_mut(die).row;
-        let slot = |owner: &Owner| if let Owner::Slot(slot) = owner { Some(*slot) } else { None };
-        let all_buffered = row.iter().all(|owner| slot(owner).is_some());
-        if all_buffered {
-            row.drain(..).filter_map(|owner| slot(&owner)).for_each(|slot| {
-                self.buffer.give_back(slot);
-            });
+        if row.iter().any(|owner| !matches!(owner, Owner::Slot(_))) {
+            return false;
         }
-        all_buffered
+        for owner in row.iter() {
+            if let Owner::Slot(slot) = owner {
+                self.buffer.give_back(*slot);
+            }
+        }
+        row.clear();
+        true
     }
 }

@@ -196,7 +196,7 @@ impl<C: Contents> Ssd<C> {
     /// What a die that is free does next: as `Ssd::choose_work`, with a host that always has more.
     fn turn_now(&mut self, die: DieId, now: Nanos, units: &[(Lpn, C::Held)]) -> Turn {
         self.ftl.meet_unit(die, units[0].0);
-        if self.ftl.has_job(die) && (!self.ftl.is_smooth() || self.ftl.owes(die)) {
+        if self.ftl.has_job(die) && self.ftl.job_is_due(die) {
             return Turn::Collected(self.job_row_now(die, now));
         }
         match self.ftl.readiness(die) {

@@ -9,6 +9,7 @@
 use crate::block::{Limits, Operation, Request};
 use crate::config::DriveConfig;
 use crate::config::drive::Protocol;
+use crate::config::ftl::{Frontiers, GcPace};
 use crate::nand::geometry::Geometry;
 use crate::ssd::pieces::{Piece, UnitSize};
 use crate::units::Nanos;
@@ -54,6 +55,8 @@ pub struct Times {
     pub move_unit: Nanos,
     /// Moved data stays in the register.
     pub copyback: bool,
+    /// A gathered row is loaded and programmed at once, and what the die does then is chosen when it is programmed.
+    pub moves_at_once: bool,
     /// What suspending a program or erase costs, where the flash can.
     pub suspend: Option<Nanos>,
     /// The smallest share of its size that a compressed unit takes, where data is compressed.
@@ -93,6 +96,7 @@ impl Shape {
                 unit: config.controller.unit_us.0,
                 move_unit: config.ftl.move_unit_us.0,
                 copyback: config.nand.copyback,
+                moves_at_once: moves_at_once(config),
                 suspend: config.nand.suspend.then_some(config.nand.suspend_us.0),
                 compression_floor: config.controller.compression.then_some(config.controller.compression_floor),
             },
@@ -167,6 +171,14 @@ impl Shape {
 pub fn channel_rate(config: &DriveConfig) -> f64 {
     let spare = config.nand.spare_bytes.0 as f64 / config.nand.page_bytes.0 as f64;
     config.nand.channel_mb_per_s / (1.0 + spare)
+}
+
+/// Programs of moves wait for nothing, their data crosses the channel, and a smooth pace fuses no move with the sensing
+/// behind it.
+fn moves_at_once(config: &DriveConfig) -> bool {
+    let is_smooth = config.ftl.gc_pace == GcPace::Smooth && config.ftl.frontiers == Frontiers::HostGc;
+    let waits = config.power.programs_at_once.is_some() || config.controller.move_unit_us.0 != Nanos::ZERO;
+    is_smooth && !waits && !config.nand.copyback
 }
 
 /// Link and controller time of a command, by operation.

@@ -27,38 +27,43 @@ impl<C: Contents> Ssd<C> {
     #[inline(always)]
     pub(super) fn die_event(&mut self, Event { slot: die, kind }: Event, done: &mut Vec<Completion>) {
         debug_assert_eq!(kind, self.dies.activity(die) as u8, "the event is the activity's end");
-        // What comes by far most often when a drive is written to. The rest would take registers from it.
-        if kind != Activity::Writing as u8 {
-            return self.event_apart(die, kind, done);
-        }
-        self.row_written(die, done);
-        if self.dies.some_wait() {
-            self.recall_waiting();
-        }
-        self.work(die);
-        self.feed_others();
-    }
-
-    /// The end of what is not the writing of a row.
-    #[inline(never)]
-    fn event_apart(&mut self, die: usize, kind: u8, done: &mut Vec<Completion>) {
+        const WRITING: u8 = Activity::Writing as u8;
         const GATHERING: u8 = Activity::Gathering as u8;
         const MOVING: u8 = Activity::Moving as u8;
         const MOVING_ON: u8 = Activity::MovingOn as u8;
         const SENSING: u8 = Activity::Sensing as u8;
+        // Each end but the one that comes most often as a drive is written to is a function of its own: inlined they would
+        // take registers from each other.
         match kind {
-            GATHERING => {
-                self.end_span_of(die, Activity::Gathering);
-                self.gathered(die);
+            WRITING => {
+                self.row_written(die, done);
+                if self.dies.some_wait() {
+                    self.recall_waiting();
+                }
+                self.work(die);
+                self.feed_others();
             }
-            MOVING => {
-                self.ftl.program_ended(DieId(die as u16));
-                self.end_operation(die, Activity::Moving);
-            }
+            GATHERING => self.gathering_ended(die),
+            MOVING => self.move_ended(die),
             MOVING_ON => self.moved_and_sensed(die),
             SENSING => self.sensed(die),
             _ => self.other_event(die, done),
         }
+    }
+
+    #[inline(never)]
+    fn gathering_ended(&mut self, die: usize) {
+        self.end_span_of(die, Activity::Gathering);
+        self.gathered(die);
+    }
+
+    #[inline(never)]
+    fn move_ended(&mut self, die: usize) {
+        // Of a move nothing but contents has to hear.
+        if C::KEEPS {
+            self.ftl.program_ended(DieId(die as u16));
+        }
+        self.end_operation(die, Activity::Moving);
     }
 
     /// What comes less often.
@@ -105,8 +110,10 @@ impl<C: Contents> Ssd<C> {
     /// Finds the next work of a die that has just become free.
     #[inline(always)]
     pub(super) fn work(&mut self, die: usize) {
-        if self.dies.get(die).is_interrupted() || self.ftl.has_job(DieId(die as u16)) {
+        if self.dies.get(die).is_interrupted() {
             self.choose_work(die);
+        } else if self.ftl.has_job(DieId(die as u16)) {
+            self.work_on_job(die);
         } else if !self.pending.is_empty() {
             if !self.write_pending(die) {
                 self.choose_work(die);
@@ -118,8 +125,18 @@ impl<C: Contents> Ssd<C> {
         }
     }
 
+    /// As [`Ssd::choose_work`], of a die with a job and no read: mostly the job goes on.
+    #[inline(always)]
+    fn work_on_job(&mut self, die: usize) {
+        if self.rests || !self.ftl.job_is_due(DieId(die as u16)) {
+            return self.choose_work(die);
+        }
+        self.dies.choose(die);
+        self.job_step(die);
+    }
+
     fn choose_work(&mut self, die: usize) {
-        self.dies.rename_activity(die, Activity::Choosing);
+        self.dies.choose(die);
         let state = self.dies.get_mut(die);
         if let Some(read) = state.reads.pop_front() {
             return self.sense(die, read, Nanos::ZERO);
@@ -139,7 +156,7 @@ impl<C: Contents> Ssd<C> {
 
     /// Batches run to their end; a smooth job takes what host writes owe it, or the die's spare time.
     fn job_goes_first(&mut self, die: DieId) -> bool {
-        !self.ftl.is_smooth() || self.ftl.owes(die) || !self.may_start_row()
+        self.ftl.job_is_due(die) || !self.may_start_row()
     }
 
     fn work_in_spare_time(&mut self, die: usize) {

@@ -28,7 +28,7 @@ impl<C: Contents> Ssd<C> {
         if !self.buffer.is_present() {
             self.take_unbuffered(index, tag, &request, done);
         } else if !self.buffer.is_stalled() {
-            self.take_buffered(index, done);
+            self.take_alone(index, done);
         } else {
             self.buffer.stall(index);
         }
@@ -95,18 +95,26 @@ impl<C: Contents> Ssd<C> {
         self.read_unit(ppn, ReadOwner::Parked(number));
     }
 
+    /// As [`Ssd::take_buffered`], of a command behind which none waits.
+    #[inline(never)]
+    fn take_alone(&mut self, index: u32, done: &mut Vec<Completion>) {
+        self.take_buffered(index, done);
+    }
+
     /// Moves a command's units into the buffer, as far as there is room; done when all are in.
+    #[inline(always)]
     fn take_buffered(&mut self, index: u32, done: &mut Vec<Completion>) -> bool {
         let Command { tag, request, .. } = *self.commands.get(index);
         let bytes = self.shape.flash_bytes(request.compress_percent);
         if request.fua {
             self.begin_fua();
         }
-        let are_in = match self.shape.unit_size.whole_unit(&request) {
-            Some(lpn) if request.operation == Operation::Write => {
-                self.buffer_part(Part { tag, lpn, at: 0, sectors: (0, request.sectors), zeroes: false }, bytes)
-            }
-            _ => self.buffer_pieces(index, bytes),
+        let are_in = if request.operation == Operation::Write
+            && let Some(lpn) = self.shape.unit_size.whole_unit(&request)
+        {
+            self.buffer_part(Part { tag, lpn, at: 0, sectors: (0, request.sectors), zeroes: false }, bytes)
+        } else {
+            self.buffer_pieces(index, bytes)
         };
         if !are_in {
             self.buffer.stall_again(index);
@@ -144,9 +152,15 @@ impl<C: Contents> Ssd<C> {
         if let Place::Buffer(slot) = self.ftl.mapping.place(lpn) {
             return self.write_again(slot, part, bytes);
         }
-        let Some(slot) = self.buffer.take(lpn, sectors, bytes, || contents.take(part)) else { return false };
+        let mut held = C::Held::default();
+        let hold = || {
+            held = contents.take(part);
+            held
+        };
+        let Some(slot) = self.buffer.take(lpn, sectors, bytes, hold) else { return false };
         self.ftl.counters.host_pages_written += 1;
-        self.pend_buffered(slot);
+        self.ftl.mapping.buffer(lpn, slot);
+        self.pending.push(Unit { lpn, owner: Owner::Slot(slot), bytes, held });
         true
     }
 
@@ -241,6 +255,7 @@ impl<C: Contents> Ssd<C> {
     }
 
     /// Slots of the buffer are free: writes that waited for room go on, as far as it goes.
+    #[inline(never)]
     pub(super) fn take_stalled(&mut self, done: &mut Vec<Completion>) {
         while let Some(index) = self.buffer.take_stalled() {
             if !self.take_buffered(index, done) {

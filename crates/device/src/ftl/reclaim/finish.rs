@@ -5,6 +5,7 @@
 
 use crate::ftl::Ftl;
 use crate::ftl::job::Reason;
+use crate::ftl::table::NONE;
 use crate::nand::contents::Contents;
 use crate::units::{DieId, Nanos};
 
@@ -33,9 +34,13 @@ impl<C: Contents> Ftl<C> {
         let block = job.victim();
         let group = self.blocks.group_of(block);
         let first = self.geometry.ppn(block, 0).0;
-        // Of what the job has moved the record stayed: nobody asked for it any more.
-        let used = self.blocks.slots_in_use(&self.flash.array, &self.geometry, block);
-        self.mapping.forget(first..first + used);
+        let used = first..first + self.blocks.slots_in_use(&self.flash.array, &self.geometry, block);
+        if self.kind.plain {
+            // Of what the job has moved the record stayed: nobody asked for it any more.
+            self.mapping.forget(used);
+        } else {
+            debug_assert!(self.mapping.owners(used).all(|lpn| lpn == NONE), "what was moved left no record");
+        }
         self.blocks.packing.note(block, 0);
         let was_slc = self.flash.array.is_slc(block);
         let failing = job.reason == Reason::Retiring;

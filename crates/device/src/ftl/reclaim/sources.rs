@@ -33,6 +33,9 @@ impl<C: Contents> Ftl<C> {
     #[inline(always)]
     pub fn job_step_is_program(&self, die: DieId) -> bool {
         let state = self.die(die);
+        if self.kind.moves_rows_plainly {
+            return state.gathered.slots.len() >= self.geometry.units_per_row as usize;
+        }
         state.job().held != NONE || self.is_row_gathered(die, state)
     }
 
@@ -69,6 +72,7 @@ impl<C: Contents> Ftl<C> {
     }
 
     /// The next step where a row is several units.
+    #[inline(always)]
     fn next_row(&mut self, die: DieId) -> Step {
         if !self.kind.moves_rows_plainly {
             return self.next_row_in_general(die);
