@@ -4,7 +4,7 @@
 //! would change the I/O and is not modelled. Nothing is dropped in silence: what is accepted without
 //! an effect and what is refused have their reason here, from which notices, errors and the table of
 //! `docs/reference/fio.md` are made. A refused option is let through with a value that asks for nothing
-//! (`zonemode=none`).
+//! (`serialize_overlap=0`).
 
 use super::apply;
 use super::draft::Draft;

@@ -1,4 +1,4 @@
-//! TRIM through an array: whether it is passed on, and which stripes it reaches.
+//! TRIM through an array: whether it is passed on. What of a stripe it reaches, [`super::plan`] decides.
 //!
 //! ```text
 //!   passes = raid.passes_trim and (no parity, or raid.discards_zero)

@@ -208,10 +208,12 @@ def picture(results: Results) -> str:
         Line(_SHORT[CONSUMER], _curve(results, CONSUMER), 0),
         Line(_SHORT[LARGE], _curve(results, LARGE), 1),
     ]
+    names = ("spare_10_gain", "spare_20_gain", "spare_20_gain_caption", "spare_40_over_20")
+    at_10, at_20, caption, more = (documents.figure("thomas-krenn", name).value for name in names)
     marks = [
-        DocumentPoint("e-book: × 2.5 at 10 %", 10, 2.5),
-        DocumentPoint("e-book: × 3 (or 2.5) at 20 %", 20, 3.0),
-        DocumentPoint("no more at 40 %", 40, 3.0),
+        DocumentPoint(f"e-book: × {at_10:g} at 10 %", 10, at_10),
+        DocumentPoint(f"e-book: × {at_20:g} (or {caption:g}) at 20 %", 20, at_20),
+        DocumentPoint("no more at 40 %", 40, more * at_20),
     ]
     labels = ("left unused, % of the capacity", "4 KiB random writes, × full drive")
     return pictures.lines(
