@@ -73,9 +73,14 @@ def test_runs_and_seasons_are_at_the_scale(tmp_path: Path) -> None:
     engine.precondition(conditioned, file)
     for drive in (file, cache.conditioned(conditioned).drive):
         assert capacity_bytes(drive) == 2**28
-    own = json.loads(engine.run(conditioned))["jobs"]
-    kept = json.loads(engine.run(conditioned.on(file)))["jobs"]
-    assert own[0]["write"]["iops"] == kept[0]["write"]["iops"]
+    own, kept = engine.run(conditioned), engine.run(conditioned.on(file))
+    for run in (own, kept):
+        assert json.loads(run)["jobs"][0]["ssdlab"]["scale"] == "dies:4"
+        assert "scale dies:4: figures are of this smaller drive" in engine.render(run, "normal")
+    iops = [json.loads(run)["jobs"][0]["write"]["iops"] for run in (own, kept)]
+    assert iops[0] == iops[1]
+    whole = json.loads(engine.run(replace(asked, scale=None)))["jobs"][0]["ssdlab"]
+    assert "scale" not in whole
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,15 @@
 //! "ssdlab drive 8\n"   then postcard: profile text, settings, condition, seed, season, span, start, FTL
 //!                      then postcard: the scale model or why there is none, where one was asked for,
 //!                      what the drive was written by, where the condition alone does not tell,
-//!                      that jobs wrote since, where they did, and what its log tells besides
+//!                      that jobs wrote since, where they did, what its log tells besides,
+//!                      and the scale that it was made at
 //!                      then CRC-32 of all before it, little endian
 //! ```
 //! The profile and the settings lie in the file, so that it does not depend on the profile staying
 //! as it is. The reverse map is not kept: it follows from the map.
 
 use crate::condition::{Condition, Season};
+use crate::scale::DriveScale;
 use serde::{Deserialize, Serialize};
 use ssdlab_device::ftl::saved::Saved;
 use ssdlab_device::ssd::admin::StartOver;
@@ -49,6 +51,9 @@ pub struct Label {
     /// What its log tells and the model does not have. A drive file says so at its end.
     #[serde(skip)]
     pub signs: Signs,
+    /// The scale that it was made at; what follows is among the settings. A drive file says so at its end.
+    #[serde(skip)]
+    pub scale: Option<DriveScale>,
 }
 
 impl Label {
@@ -109,7 +114,7 @@ pub fn to_bytes(label: &Label, ftl: &Saved<'_>) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes = postcard::to_extend(&(label, ftl), bytes).expect(TAKEN);
     let (way, writes) = ((&label.season.scaled, &label.season.refused), &label.season.writes);
-    let signs = (label.signs != Signs::default()).then_some(label.signs);
+    let signs = (label.signs != Signs::default() || label.scale.is_some()).then_some(label.signs);
     let written = label.written_since || signs.is_some();
     if way != (&None, &None) || writes.is_some() || written {
         bytes = postcard::to_extend(&way, bytes).expect(TAKEN);
@@ -122,6 +127,9 @@ pub fn to_bytes(label: &Label, ftl: &Saved<'_>) -> Vec<u8> {
     }
     if let Some(signs) = signs {
         bytes = postcard::to_extend(&signs, bytes).expect(TAKEN);
+    }
+    if let Some(scale) = label.scale {
+        bytes = postcard::to_extend(&scale, bytes).expect(TAKEN);
     }
     let sum = crc32fast::hash(&bytes);
     bytes.extend(sum.to_le_bytes());
@@ -167,8 +175,13 @@ fn read_end(label: &mut Label, rest: &[u8]) -> postcard::Result<()> {
     }
     let (written, rest) = postcard::take_from_bytes(rest)?;
     label.written_since = written;
+    if rest.is_empty() {
+        return Ok(());
+    }
+    let (signs, rest) = postcard::take_from_bytes(rest)?;
+    label.signs = signs;
     if !rest.is_empty() {
-        label.signs = postcard::from_bytes(rest)?;
+        label.scale = Some(postcard::from_bytes(rest)?);
     }
     Ok(())
 }

@@ -453,6 +453,9 @@ impl Session {
     fn context(&mut self, plan: &Plan, laid_out: u64) -> Context {
         let shape = self.target.shape();
         let mut extra = Map::new();
+        if let Some(scale) = self.label.scale {
+            extra.insert("scale".into(), json!(scale));
+        }
         extra.insert("span".into(), json!(self.label.span));
         extra.insert("started_over".into(), json!(self.label.started_over.map(|how| how.show())));
         extra.insert("laid_out_bytes".into(), json!(laid_out));

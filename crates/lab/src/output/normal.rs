@@ -211,6 +211,7 @@ fn drive(page: &mut Page, drive: &Value) {
         count(&drive["seed"]),
         text(&drive["profile"])
     ));
+    scale(page, drive);
     condition(page, drive);
     ranges(page, &drive["ranges"]);
     if let Some(average_mw) = drive["power"]["average_mw"].as_f64() {
@@ -222,6 +223,13 @@ fn drive(page: &mut Page, drive: &Value) {
     }
     if drive["interrupted"].as_bool() == Some(true) {
         page.line(format_args!("                 stopped early: figures are of what was done"));
+    }
+}
+
+/// A smaller drive stood for the profile's: rates of a part of the dies are those of the part.
+fn scale(page: &mut Page, drive: &Value) {
+    if let Some(scale) = drive["scale"].as_str() {
+        page.line(format_args!("                 scale {scale}: figures are of this smaller drive, not of the whole"));
     }
 }
 

@@ -100,12 +100,12 @@ impl DriveSource {
     pub fn open(&self, settings: &[(String, String)], seed: u64, memory: &mut Memory) -> Result<Opened, SessionError> {
         match self {
             DriveSource::Profile { name, file, text, scale: None } => {
-                from_profile(smaller::read(name, file, text, settings)?, text, seed, memory)
+                from_profile(smaller::read(name, file, text, settings)?, text, None, seed, memory)
             }
             DriveSource::Profile { name, file, text, scale: Some(scale) } => {
                 let given = smaller::read(name, file, text, settings)?.0;
                 let read = read_at_scale(&given, text, settings, *scale)?;
-                from_profile(read, text, seed, memory).map_err(|error| at_its_scale(*scale, error))
+                from_profile(read, text, Some(*scale), seed, memory).map_err(|error| at_its_scale(*scale, error))
             }
             DriveSource::File { file, bytes } => from_file(file, bytes, settings, memory),
             DriveSource::Folder { folder, seen } => from_folder(folder, seen, settings, memory),
@@ -147,7 +147,13 @@ fn at_its_scale(scale: DriveScale, error: SessionError) -> SessionError {
     }
 }
 
-fn from_profile((profile, settings): Read, text: &str, seed: u64, memory: &mut Memory) -> Result<Opened, SessionError> {
+fn from_profile(
+    (profile, settings): Read,
+    text: &str,
+    scale: Option<DriveScale>,
+    seed: u64,
+    memory: &mut Memory,
+) -> Result<Opened, SessionError> {
     check_cell(&profile, text)?;
     memory.add(&profile.name, &profile.model)?;
     let drive = Drive::new(&profile.model, seed).map_err(|problem| profile.locate(&problem))?;
@@ -163,6 +169,7 @@ fn from_profile((profile, settings): Read, text: &str, seed: u64, memory: &mut M
         started_over: None,
         written_since: false,
         signs: Signs::default(),
+        scale,
     };
     Ok(Opened { drive, profile, label })
 }
