@@ -90,7 +90,7 @@ def _files(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     capture = {"files": {"/proc/1/comm": "systemd"}, "folders": {}, "commands": {}}
     (inputs / "capture.json").write_text(json.dumps(capture))
     monkeypatch.setattr("ssdlab.study.fitting.waves.run_wave", _drawn)
-    monkeypatch.setattr("ssdlab.study.demo.perform.Performance", _Performed)
+    monkeypatch.setattr("ssdlab.study.demo.perform.DemoPerformance", _Performed)
     small = RunRequest("theory", settings=(("capacity_bytes", "64MiB"),))
     engine.make_folder(small, inputs / "sound", None)
     shutil.copytree(inputs / "sound", inputs / "cut")
