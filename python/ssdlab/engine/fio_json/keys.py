@@ -73,7 +73,7 @@ OURS = frozenset(
         "steady_reached, seed, profile, version, condition, interrupted, job, counters, "
         "time_series, utilization, span, started_over, laid_out_bytes, read_only, wear, season, "
         "parameters, notices, ranges, stonewall_group, drive_time_series, read_only_reason, "
-        "timeline, power, layers, not_steady, conditioned_by, drift"
+        "timeline, power, layers, not_steady, conditioned_by, drift, scale"
     ).split(", ")
 )
 """Of the object ssdlab; `tests/python/test_fio_json.py` compares it with the schema."""
