@@ -141,8 +141,8 @@ def test_a_slice_has_the_blocks_of_its_dies(drive: str) -> None:
 
 
 def test_dies_are_not_cut() -> None:
-    """64 dies do not come in 3 parts."""
-    with pytest.raises(SsdlabError, match="64 dies on 8 channels do not come in 3"):
+    """64 dies cannot be split into 3 parts."""
+    with pytest.raises(SsdlabError, match="64 dies on 8 channels cannot be split into 3"):
         engine.show(rows.DRIVES[0], scale="dies:3")
 
 

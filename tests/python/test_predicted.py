@@ -143,7 +143,7 @@ def test_the_command_in_small(tmp_path: Path) -> None:
     [
         (["--draws", "0"], "--draws 0: must be a whole number from 1"),
         (["--patterns", "zipfy"], "--patterns zipfy: is not predicted"),
-        (["--scale", "7"], "64 dies on 8 channels do not come in 7 equal parts"),
+        (["--scale", "7"], "64 dies on 8 channels cannot be split into 7 equal parts"),
     ],
 )
 def test_what_cannot_be_predicted_is_refused(

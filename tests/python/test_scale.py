@@ -76,7 +76,9 @@ def test_runs_and_seasons_are_at_the_scale(tmp_path: Path) -> None:
     own, kept = engine.run(conditioned), engine.run(conditioned.on(file))
     for run in (own, kept):
         assert json.loads(run)["jobs"][0]["ssdlab"]["scale"] == "dies:4"
-        assert "scale dies:4: figures are of this smaller drive" in engine.render(run, "normal")
+        assert "scale dies:4: the figures are those of the smaller drive" in engine.render(
+            run, "normal"
+        )
     iops = [json.loads(run)["jobs"][0]["write"]["iops"] for run in (own, kept)]
     assert iops[0] == iops[1]
     whole = json.loads(engine.run(replace(asked, scale=None)))["jobs"][0]["ssdlab"]
@@ -86,9 +88,17 @@ def test_runs_and_seasons_are_at_the_scale(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("drive", "scale", "said"),
     [
-        ("theory", "half", 'scale "half": expected blocks:N (at most N blocks a die), dies:N (one'),
-        ("theory", "dies:3", "scale dies:3: theory: 32 dies on 8 channels do not come in 3"),
-        ("fujitsu-mhz2250bh", "dies:2", "scale dies:2: fujitsu-mhz2250bh: a hard disk has neither"),
+        (
+            "theory",
+            "half",
+            'scale "half": expected blocks:N (at most N blocks per die), dies:N (1/N',
+        ),
+        ("theory", "dies:3", "scale dies:3: theory: 32 dies on 8 channels cannot be split into 3"),
+        (
+            "fujitsu-mhz2250bh",
+            "dies:2",
+            "scale dies:2: fujitsu-mhz2250bh: a hard disk has no flash",
+        ),
         ("theory", "blocks:2", "scale blocks:2: profile theory, line 5, with --set"),
     ],
 )
@@ -108,5 +118,5 @@ def test_a_drive_in_a_condition_keeps_its_size(tmp_path: Path) -> None:
     for layers in ((), ("partition:start_sector=2048",)):
         with pytest.raises(SsdlabError) as refused:
             engine.show(file, (), layers, "dies:2")
-        assert f"scale dies:2: {file}: is a drive in a condition and keeps" in str(refused.value)
-        assert "season its profile anew at this scale" in str(refused.value)
+        assert f"scale dies:2: {file}: a drive file keeps the size" in str(refused.value)
+        assert "season its profile again at this scale" in str(refused.value)

@@ -172,7 +172,7 @@ mod test {
             ("seed", json!(-1), "seed -1: invalid value: integer `-1`, expected u64"),
             ("condition", json!("stedy"), "condition \"stedy\": unknown variant `stedy`, expected one of `fresh`"),
             ("start_over", json!("format"), "start_over \"format\": expected one of \"secure-erase\""),
-            ("scale", json!("half"), "scale \"half\": expected blocks:N (at most N blocks a die), dies:N"),
+            ("scale", json!("half"), "scale \"half\": expected blocks:N (at most N blocks per die), dies:N"),
             ("settings", json!([["ftl.gc"]]), "settings [[\"ftl.gc\"]]: invalid length 1"),
             ("save", json!("theory"), "drive file theory: is the name of a profile"),
             ("drive", json!(vec![0; 99]), "drive [0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0…: "),

@@ -50,7 +50,10 @@ pub enum DriveScale {
 
 /// A text that is no scale.
 #[derive(Debug, Error, PartialEq)]
-#[error("expected blocks:N (at most N blocks a die), dies:N (one of N equal parts of the dies) or dies:N,{WHOLE_LINK}")]
+#[error(
+    "expected blocks:N (at most N blocks per die), dies:N (1/N of the dies, the link and the controller) or \
+     dies:N,{WHOLE_LINK} (1/N of the dies, with the whole link and controller)"
+)]
 pub struct NoScale;
 
 impl fmt::Display for DriveScale {
@@ -95,7 +98,7 @@ impl DriveScale {
     /// There is no such drive: it is a hard disk, states its blocks, or has dies that do not come in so many parts.
     pub fn follows(self, profile: &Profile) -> Result<Follows, ProfileError> {
         let Model::Ssd(config) = &profile.model else {
-            let message = "a hard disk has neither blocks nor dies; leave the scale out, or name a solid-state drive";
+            let message = "a hard disk has no flash blocks or dies; omit the scale, or name an SSD";
             return Err(self.refused(&profile.name, message));
         };
         match self {
@@ -117,7 +120,7 @@ impl DriveScale {
         }
         if let Some(stated) = config.nand.blocks_per_plane {
             let message = format!(
-                "nand.blocks_per_plane = {stated} states the blocks of a die; give that, or over_provisioning in its place"
+                "nand.blocks_per_plane = {stated} already fixes the blocks per die; set that, or over_provisioning instead"
             );
             return Err(self.refused(&profile.name, message));
         }
@@ -145,7 +148,7 @@ impl DriveScale {
             let found = (1..=dies).filter(|parts| part_of(whole, dies, *parts).is_some());
             let found: Vec<String> = found.map(|parts| parts.to_string()).collect();
             let message = format!(
-                "{dies} dies on {whole} channels do not come in {parts} equal parts\ngive one of {}",
+                "{dies} dies on {whole} channels cannot be split into {parts} equal parts\nchoose one of {}",
                 found.join(", ")
             );
             return Err(self.refused(&profile.name, message));

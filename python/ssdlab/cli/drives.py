@@ -52,8 +52,9 @@ SPAN_OPTION = click.option(
 SCALE_OPTION = click.option(
     "--scale",
     metavar="SCALE",
-    help="Take a smaller drive in place of each: blocks:N keeps N blocks a die at most, dies:N one "
-    "of N equal parts of the dies, link and controller; dies:N,whole-link leaves these as fast.",
+    help="Simulate a smaller drive: blocks:N keeps at most N blocks per die; dies:N keeps 1/N of "
+    "the dies, of the link and of the controller; dies:N,whole-link keeps the whole link and "
+    "controller.",
 )
 EXACT_OPTION = click.option(
     "--exact",

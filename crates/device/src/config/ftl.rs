@@ -178,3 +178,10 @@ section! {
         slc_cache_fixed_bytes: Bytes ["B"] {0 .. 1099511627776.0} = "0", "Part of a dynamic SLC cache that has blocks of its own, as a static one.";
     }
 }
+
+impl FtlConfig {
+    /// Collection keeps pace with the host's writes; with a single frontier there is no pace to keep.
+    pub fn is_smooth(&self) -> bool {
+        self.gc_pace == GcPace::Smooth && self.frontiers == Frontiers::HostGc
+    }
+}

@@ -53,10 +53,10 @@ fn in_turns(groups: &[Group], parts: usize) -> impl DoubleEndedIterator<Item = G
     (0..parts).flat_map(move |part| groups.iter().skip(part).step_by(parts).copied())
 }
 
-/// Copies whose units are written into the map together: as many as entries of a cache line, but of all copies no more
-/// than one in so many, since what is gathered takes as much memory as its part of the map.
-const GATHERED: u32 = 16;
-const SHARE_GATHERED: u32 = 8;
+/// Copies whose units are written into the map together: as many as a cache line has entries.
+const MOST_GATHERED: u32 = 16;
+/// Not more than one in so many of all copies is gathered: what is gathered takes as much memory as its part of the map.
+const COPIES_PER_GATHERED: u32 = 8;
 
 /// Where a copy goes. A *turn* fills pools anew, each *part* so large a share of their groups, each *lane* so many
 /// dies of these groups.
@@ -176,7 +176,7 @@ impl Growing {
     /// out what was gathered, in order of the large drive's: a unit and its slot each.
     pub(super) fn gather(&mut self, slots: Vec<u32>) -> impl Iterator<Item = (Lpn, Ppn)> {
         self.gathered.push((self.copied, slots));
-        let most = (self.growth.copies / SHARE_GATHERED).clamp(1, GATHERED);
+        let most = (self.growth.copies / COPIES_PER_GATHERED).clamp(1, MOST_GATHERED);
         let is_due = self.gathered.len() as u32 == most || self.copied + 1 == self.growth.copies;
         let gathered = if is_due { std::mem::take(&mut self.gathered) } else { Vec::new() };
         let (growth, copies) = (self.growth, gathered.len());

@@ -51,7 +51,7 @@ pub mod view;
 mod write;
 
 use crate::config::DriveConfig;
-use crate::config::ftl::{Frontiers, GcPace, Striping};
+use crate::config::ftl::{Frontiers, Striping};
 use crate::counters::Counters;
 use crate::ftl::backlog::Backlog;
 use crate::ftl::blocks::Blocks;
@@ -134,7 +134,7 @@ impl Kind {
                 Striping::Superblock => config.ftl.superblock_dies.unwrap_or(geometry.dies),
             },
             single_frontier: config.ftl.frontiers == Frontiers::Single,
-            smooth: config.ftl.gc_pace == GcPace::Smooth && config.ftl.frontiers == Frontiers::HostGc,
+            smooth: config.ftl.is_smooth(),
             writes_own: geometry.parity_rows > 0 || config.ftl.map_log_entry_bytes > 0.0,
             separates: false,
             notes_invalidations: false,

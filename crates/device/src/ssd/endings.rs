@@ -24,7 +24,7 @@ pub struct Endings {
     /// Mean, in nanoseconds.
     jitter_ns: f64,
     draws: Stream,
-    /// When each command ends, and its number, in order.
+    /// When each command ends, and its number, in order of time; at equal times the lowest number comes first.
     coming: VecDeque<(Nanos, u32)>,
 }
 
@@ -51,7 +51,7 @@ impl Endings {
             return None;
         }
         let jitter = if self.jitter_ns > 0.0 { self.draws.exponential() * self.jitter_ns } else { 0.0 };
-        // Rounded: `round` is a call where the processor need not have the instruction; it has one for signed numbers.
+        // Adding a half rounds without a call to `round`; by way of a signed number the cast takes fewer instructions.
         let latency = self.latencies[operation as usize] + Nanos((jitter + 0.5) as i64 as u64);
         self.insert((now + latency, number));
         Some(now + latency)
@@ -117,6 +117,7 @@ mod test {
             Some(time.0 as f64)
         })
         .collect();
+        assert!(times.is_sorted() && times.len() == 10_000, "the earliest ends first, and all end");
         let mean = times.iter().sum::<f64>() / 10_000.0;
         let above = times.iter().filter(|time| **time > 2000.0).count() as f64 / 10_000.0;
         assert!((mean - 2000.0).abs() < 60.0, "{mean}");

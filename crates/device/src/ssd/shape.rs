@@ -9,7 +9,6 @@
 use crate::block::{Limits, Operation, Request};
 use crate::config::DriveConfig;
 use crate::config::drive::Protocol;
-use crate::config::ftl::{Frontiers, GcPace};
 use crate::nand::geometry::Geometry;
 use crate::ssd::pieces::{Piece, UnitSize};
 use crate::units::Nanos;
@@ -176,9 +175,8 @@ pub fn channel_rate(config: &DriveConfig) -> f64 {
 /// Programs of moves wait for nothing, their data crosses the channel, and a smooth pace fuses no move with the sensing
 /// behind it.
 fn moves_at_once(config: &DriveConfig) -> bool {
-    let is_smooth = config.ftl.gc_pace == GcPace::Smooth && config.ftl.frontiers == Frontiers::HostGc;
     let waits = config.power.programs_at_once.is_some() || config.controller.move_unit_us.0 != Nanos::ZERO;
-    is_smooth && !waits && !config.nand.copyback
+    config.ftl.is_smooth() && !waits && !config.nand.copyback
 }
 
 /// Link and controller time of a command, by operation.

@@ -229,7 +229,9 @@ fn drive(page: &mut Page, drive: &Value) {
 /// A smaller drive stood for the profile's: rates of a part of the dies are those of the part.
 fn scale(page: &mut Page, drive: &Value) {
     if let Some(scale) = drive["scale"].as_str() {
-        page.line(format_args!("                 scale {scale}: figures are of this smaller drive, not of the whole"));
+        page.line(format_args!(
+            "                 scale {scale}: the figures are those of the smaller drive, not of the whole one"
+        ));
     }
 }
 

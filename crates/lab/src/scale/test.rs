@@ -112,15 +112,15 @@ fn what_makes_no_sense_is_refused() {
             "theory",
             "",
             "dies:3",
-            "scale dies:3: theory: 32 dies on 8 channels do not come in 3 equal parts\ngive one of 1, 2, 4, 8, 16, 32",
+            "scale dies:3: theory: 32 dies on 8 channels cannot be split into 3 equal parts\nchoose one of 1, 2, 4, 8, 16, 32",
         ),
-        ("theory", "", "dies:64", "scale dies:64: theory: 32 dies on 8 channels do not come in 64 equal parts"),
+        ("theory", "", "dies:64", "scale dies:64: theory: 32 dies on 8 channels cannot be split into 64 equal parts"),
         // Five dies on the two channels of ten would be four.
         (
             "intel-x25-m-g2-80gb",
             "",
             "dies:4",
-            "scale dies:4: intel-x25-m-g2-80gb: 20 dies on 10 channels do not come in 4 equal parts\ngive one of 1, 2, 5, 10, 20",
+            "scale dies:4: intel-x25-m-g2-80gb: 20 dies on 10 channels cannot be split into 4 equal parts\nchoose one of 1, 2, 5, 10, 20",
         ),
         (
             "theory",
@@ -128,8 +128,8 @@ fn what_makes_no_sense_is_refused() {
             "blocks:9",
             "scale blocks:9: theory: nand.blocks_per_plane = 2000 states",
         ),
-        ("fujitsu-mhz2250bh", "", "blocks:9", "scale blocks:9: fujitsu-mhz2250bh: a hard disk has neither blocks nor"),
-        ("fujitsu-mhz2250bh", "", "dies:2", "scale dies:2: fujitsu-mhz2250bh: a hard disk has neither blocks nor dies"),
+        ("fujitsu-mhz2250bh", "", "blocks:9", "scale blocks:9: fujitsu-mhz2250bh: a hard disk has no flash blocks or"),
+        ("fujitsu-mhz2250bh", "", "dies:2", "scale dies:2: fujitsu-mhz2250bh: a hard disk has no flash blocks or dies"),
     ];
     for (drive, settings, text, message) in cases {
         let told = follows(drive, settings, text).unwrap_err();

@@ -74,7 +74,8 @@ impl DriveSource {
             (DriveSource::Profile { scale, .. }, _) => *scale = wanted,
             (_, None) => {}
             (DriveSource::File { file: place, .. } | DriveSource::Folder { folder: place, .. }, Some(scale)) => {
-                let message = "is a drive in a condition and keeps its size\nseason its profile anew at this scale";
+                let message =
+                    "a drive file keeps the size that it was made with\nseason its profile again at this scale";
                 return Err(scale.refused(place, message).into());
             }
         }
