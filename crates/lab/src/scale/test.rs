@@ -126,7 +126,7 @@ fn what_makes_no_sense_is_refused() {
             "theory",
             "nand.blocks_per_plane=2000",
             "blocks:9",
-            "scale blocks:9: theory: nand.blocks_per_plane = 2000 states",
+            "scale blocks:9: theory: nand.blocks_per_plane = 2000 already fixes",
         ),
         ("fujitsu-mhz2250bh", "", "blocks:9", "scale blocks:9: fujitsu-mhz2250bh: a hard disk has no flash blocks or"),
         ("fujitsu-mhz2250bh", "", "dies:2", "scale dies:2: fujitsu-mhz2250bh: a hard disk has no flash blocks or dies"),
